@@ -24,6 +24,7 @@ type Config struct {
 	SigLIP bool `json:"-"`
 
 	openCLIP bool // tensors are named as open_clip does
+	named    bool // open_clip's configuration names a tokenizer of transformers
 
 	layer string // the checkpoint's name for its list of blocks; "" = layers
 }

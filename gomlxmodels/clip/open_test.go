@@ -1,6 +1,7 @@
 package clip
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"github.com/gomlx/compute"
 
 	"antipode/gomlxmodels/preprocess"
+	"antipode/gomlxmodels/vit"
 	"antipode/gomlxmodels/weights"
 	"antipode/internal/must"
 	"antipode/test/modeltest"
@@ -67,6 +69,7 @@ rm preprocessor_config.json && vision_config/image_size=20 => has shape [16 16],
 open_clip_config.json<{ => open_clip_config.json: not readable
 open_clip_config.json:model_cfg/vision_cfg/timm_model_name="vit" => unknown field "timm_model_name"
 open_clip_config.json:model_cfg/custom_text=true => unknown field "custom_text"
+open_clip_config.json:model_cfg/text_cfg/tokenizer_kwargs={"clean": "canonicalize"} => tokenizer_kwargs map[clean:canonicalize] is not
 open_clip_config.json:model_cfg/vision_cfg/head_width=0 => head_width 0 is not between 1 and
 open_clip_config.json:model_cfg/text_cfg/mlp_ratio=-1 => text_config: intermediate_size -16 is not between
 open_clip_config.json:model_cfg/text_cfg/heads=5 => text_config: hidden_size 16 not divisible by num_attention_heads 5
@@ -125,6 +128,22 @@ func TestPreprocessing(t *testing.T) {
 			t.Errorf("%q: %+v, files %v", file, p, m.Files())
 		}
 	}
+	for file, text := range map[string]string{"": "", "preprocessor_config.json": `{"size": {"height": 16, "width": 16}}`,
+		"processor_config.json": `{"image_processor": {"size": {"height": 16, "width": 16}, "image_mean": [0.1, 0.2, 0.3]}}`,
+	} { // the same of a SigLIP's images alone; processor_config.json before preprocessor_config.json
+		dir := modeltest.CopyOf(t, "siglip")
+		switch file {
+		case "":
+			os.Remove(filepath.Join(dir, "preprocessor_config.json"))
+		default:
+			modeltest.Write(t, filepath.Join(dir, file), text)
+		}
+		p := open(t, dir).Preprocess()
+		if v := must.Get(vit.Open(dir))(t).Preprocess(); v != p || p.Filter != preprocess.Bicubic ||
+			(p.Mean[0] == 0.1) != (file == "processor_config.json") {
+			t.Errorf("siglip, %q: %+v, %+v", file, p, v)
+		}
+	}
 }
 
 func TestDefaultConfig(t *testing.T) {
@@ -136,6 +155,25 @@ func TestDefaultConfig(t *testing.T) {
 
 func FuzzParseConfig(f *testing.F) {
 	modeltest.FuzzConfig(f, ParseConfig, (*Config).Validate, "*/config.json")
+}
+
+// TestCleaned compares texts with what open_clip makes of them, for its own tokenizer and one of transformers.
+func TestCleaned(t *testing.T) {
+	var golden map[string][2]string
+	must.Do(t, json.Unmarshal(must.Get(os.ReadFile("testdata/open-clip/cleaned.json"))(t), &golden))
+	for text, want := range golden {
+		for i, named := range []bool{false, true} {
+			must.Equal(t, must.Get((&Config{named: named}).clean(text))(t), want[i], text)
+		}
+	}
+	dir := modeltest.CopyOf(t, "open-clip")
+	modeltest.Write(t, filepath.Join(dir, "vocab.json"),
+		`{"<|startoftext|>": 0, "<|endoftext|>": 1, "&</w>": 2, "&": 3, "a": 4}`)
+	modeltest.Write(t, filepath.Join(dir, "merges.txt"), "#version: 0.2\n")
+	modeltest.Write(t, filepath.Join(dir, "tokenizer_config.json"), `{"tokenizer_class": "CLIPTokenizer"}`)
+	tok := must.Get(open(t, dir).Texts())(t)
+	must.EqualSlices(t, must.Get(tok.Encode("&amp;amp;", 0))(t).IDs, []int32{0, 2, 1})
+	must.Fail(tok.Encode("â€œa", 0))(t, "was decoded with the wrong encoding")
 }
 
 // TestOpenAITag: open_clip's tag openai means QuickGELU, whatever the configuration says.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"html"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,8 +12,10 @@ import (
 
 	"antipode/gomlxmodels/hub"
 	"antipode/gomlxmodels/preprocess"
+	"antipode/gomlxmodels/tokenizers"
 	"antipode/gomlxmodels/vit"
 	"antipode/gomlxmodels/weights"
+	"antipode/internal/ftfy"
 )
 
 // IsOpenCLIP reports whether a folder contains a CLIP as open_clip saves it and none as transformers does.
@@ -71,13 +74,23 @@ type openCLIPTower struct {
 	PatchSize int     `json:"patch_size"`
 	HeadWidth int     `json:"head_width"`
 	Context   int     `json:"context_length"`
+	Tokenizer string  `json:"hf_tokenizer_name"`
 	Vocab     int     `json:"vocab_size"`
 	Heads     int     `json:"heads"`
 
-	// without effect on embeddings
-	Dropout   any `json:"patch_dropout"`
-	Tokenizer any `json:"hf_tokenizer_name"`
-	Arguments any `json:"tokenizer_kwargs"`
+	Dropout   any            `json:"patch_dropout"` // without effect on embeddings
+	Arguments map[string]any `json:"tokenizer_kwargs"`
+}
+
+// clean is a text as open_clip cleans it before its own tokenizer, or before one that hf_tokenizer_name names. Garbled
+// text is an error, where open_clip repairs it.
+func (c *Config) clean(text string) (string, error) {
+	text, err := ftfy.FixText(text)
+	text = strings.Join(strings.Fields(html.UnescapeString(html.UnescapeString(text))), " ")
+	if !c.named {
+		text = tokenizers.PythonLower(text)
+	}
+	return text, err
 }
 
 // parseOpenCLIP reads an open_clip_config.json and validates it; quick makes its activation QuickGELU whatever it says.
@@ -108,6 +121,9 @@ func parseOpenCLIP(text []byte, quick bool) (*Config, *preprocess.Config, error)
 	if err := hub.Between("head_width", v.HeadWidth, 1, hub.MaxDim); err != nil {
 		return nil, nil, err
 	}
+	if len(t.Arguments)+len(v.Arguments) > 0 {
+		return nil, nil, fmt.Errorf("tokenizer_kwargs %v is not supported", t.Arguments)
+	}
 	act := "gelu"
 	if quick || f.Model.Quick {
 		act = "quick_gelu"
@@ -116,7 +132,7 @@ func parseOpenCLIP(text []byte, quick bool) (*Config, *preprocess.Config, error)
 		return hub.Transformer{HiddenSize: o.Width, IntermediateSize: int(float64(o.Width) * o.Ratio), Layers: o.Layers,
 			Heads: heads, HiddenAct: act, LayerNormEps: 1e-5}
 	}
-	c := &Config{openCLIP: true, ProjectionDim: f.Model.Dim,
+	c := &Config{openCLIP: true, named: t.Tokenizer != "", ProjectionDim: f.Model.Dim,
 		Text: TextConfig{Transformer: tower(t, t.Heads), VocabSize: t.Vocab, Context: t.Context,
 			EndToken: HighestToken},
 		Vision: vit.SquareConfig{Transformer: tower(v, v.Width/v.HeadWidth), NumChannels: 3,

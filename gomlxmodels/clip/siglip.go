@@ -51,6 +51,9 @@ func (m *Model) Texts() (*tokenizers.Tokenizer, error) {
 	if err != nil {
 		return nil, err
 	}
+	if m.cfg.openCLIP {
+		t.Clean(m.cfg.clean)
+	}
 	c := &m.cfg.Text
 	if t.Size() > c.VocabSize {
 		return nil, fmt.Errorf("%s: the tokenizer has %d tokens, config.json's vocab_size is %d: they are "+

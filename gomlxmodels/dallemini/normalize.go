@@ -11,6 +11,8 @@ import (
 	"unicode"
 
 	"github.com/mozillazg/go-unidecode"
+
+	"antipode/internal/ftfy"
 )
 
 // NormalizerVersion is part of the digest of images whose prompts were normalized.
@@ -80,10 +82,7 @@ var (
 // Normalize converts a prompt. lost are words of it that have no transliteration and are left out, as in the original:
 // words of scripts such as Ol Chiki and Meetei Mayek, and symbols.
 func (n *Normalizer) Normalize(prompt string) (text string, lost []string, err error) {
-	if !strings.Contains(prompt, "<") { // ftfy's condition
-		prompt = html.UnescapeString(prompt)
-	}
-	if text, err = repair(prompt); err != nil {
+	if text, err = ftfy.FixText(prompt); err != nil {
 		return "", nil, err
 	}
 	text = demojize(html.UnescapeString(html.UnescapeString(text)))

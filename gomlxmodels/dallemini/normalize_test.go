@@ -16,6 +16,7 @@ import (
 
 	"github.com/mozillazg/go-unidecode"
 
+	"antipode/internal/ftfy"
 	"antipode/internal/must"
 )
 
@@ -69,7 +70,7 @@ func TestCharacters(t *testing.T) {
 		}
 		made := make([]string, 256)
 		for i := range made {
-			made[i] = unidecode.Unidecode(demojize(must.Get(repair(string(rune(block<<8 | i))))(t)))
+			made[i] = unidecode.Unidecode(demojize(must.Get(ftfy.FixText(string(rune(block<<8 | i))))(t)))
 		}
 		name, got := fmt.Sprintf("%02x", block), ""
 		if strings.Join(made, "") != "" {

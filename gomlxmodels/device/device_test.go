@@ -52,9 +52,14 @@ func TestFind(t *testing.T) {
 		t.Errorf("a dangling link must be passed over: %q, want %q", got, want)
 	}
 	home := filepath.Join(t.TempDir(), "a [store]")
-	kept := filepath.Join(home, "plugins", "some-wheel-1.0")
+	must.Do(t, os.MkdirAll(filepath.Join(home, "plugins", "some-wheel-1.0"), 0o700))
+	must.Do(t, os.MkdirAll(filepath.Join(home, "plugins", "some-wheel-0.9.2"), 0o700))
+	kept := filepath.Join(home, "plugins", "some-wheel-0.10.0")
+	must.Equal(t, filepath.Base(StoreFolders(home)[0]), "some-wheel-1.0", "the newest")
+	must.Do(t, os.Remove(filepath.Join(home, "plugins", "some-wheel-1.0")))
 	must.Do(t, os.MkdirAll(kept, 0o700))
 	must.Do(t, os.WriteFile(filepath.Join(kept, "pjrt_c_api_cpu_plugin.so"), nil, 0o600))
+	must.Equal(t, StoreFolders(home)[0], kept, "the newest")
 	if got, want := FindIn(XLACPU, StoreFolders(home)...),
 		filepath.Join(kept, "pjrt_c_api_cpu_plugin.so"); got != want {
 		t.Errorf("in the store: %q, want %q", got, want)

@@ -1,14 +1,17 @@
 package device
 
 import (
+	"cmp"
 	"context"
 	"debug/elf"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -57,10 +60,21 @@ func StoreFolders(home string) []string {
 		return nil
 	}
 	folders := glob.In(home, "plugins/[^.]*")
-	slices.Sort(folders)
-	slices.Reverse(folders) // the newest version of a name first
+	slices.SortFunc(folders, func(a, b string) int { // the newest version of a name first
+		return slices.CompareFunc(numbers.FindAllString(b, -1), numbers.FindAllString(a, -1), func(x, y string) int {
+			m, notM := strconv.Atoi(x)
+			n, notN := strconv.Atoi(y)
+			if notM == nil && notN == nil {
+				return cmp.Compare(m, n)
+			}
+			return strings.Compare(x, y)
+		})
+	})
 	return folders
 }
+
+// numbers are the numbers of a text and what is between them.
+var numbers = regexp.MustCompile(`\d+|\D+`)
 
 // Find returns the absolute path of the first plugin of a kind (XLACPU or XLACUDA) in [Folders], "" where there is
 // none. It compares file names only; [Inspect] reads the file.

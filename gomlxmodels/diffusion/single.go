@@ -108,16 +108,19 @@ func (m *Model) configureFile(configs map[string]any, prediction, from string) e
 }
 
 // fileScheduler takes the scheduler of a folder whose prediction type is the file's, else that of the published models.
+// Where the file is marked for a signal-to-noise ratio of zero (ztsnr), the folder's must state whether it has one.
 func (m *Model) fileScheduler(prediction, from string) (err error) {
+	zero := prediction == PredictV && m.ldm.set.Has("ztsnr")
 	path := filepath.Join(from, "scheduler", "scheduler_config.json")
 	if text, err := os.ReadFile(path); err == nil {
 		own := struct {
 			Prediction string `json:"prediction_type"`
-		}{PredictEpsilon}
+			Zero       *bool  `json:"rescale_betas_zero_snr"`
+		}{Prediction: PredictEpsilon}
 		if err := json.Unmarshal(text, &own); err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
-		if own.Prediction == prediction {
+		if own.Prediction == prediction && (!zero || own.Zero != nil) {
 			m.scheduler, m.files = text, append(m.files, path)
 			return nil
 		}
@@ -128,7 +131,7 @@ func (m *Model) fileScheduler(prediction, from string) (err error) {
 	if prediction == PredictV {
 		delete(config, "skip_prk_steps")
 		config["_class_name"] = "DDIMScheduler"
-		if m.ldm.set.Has("ztsnr") {
+		if zero {
 			config["rescale_betas_zero_snr"], config["timestep_spacing"] = true, "trailing"
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -171,5 +172,21 @@ func TestFileScheduler(t *testing.T) {
 			}
 			must.Get(m.plan(group{steps: 5}))(t)
 		}
+	}
+	shapes := readNames(t)["two"].Shapes
+	shapes["ztsnr"] = []int{1}
+	path := filepath.Join(t.TempDir(), "model.safetensors")
+	sparse(t, path, shapes, nil)
+	from := modeltest.CopyOf(t, "sd1")
+	scheduler := filepath.Join(from, "scheduler", "scheduler_config.json")
+	modeltest.Edit(t, scheduler, map[string]any{"prediction_type": PredictV, "rescale_betas_zero_snr": nil})
+	for i, stated := range []bool{true, false} { // by the file's mark, then by the folder
+		m := must.Get(OpenFile(path, FileOptions{ConfigFrom: from}))(t)
+		got := strings.ReplaceAll(string(m.scheduler), " ", "")
+		if want := fmt.Sprintf(`"rescale_betas_zero_snr":%v`, stated); !strings.Contains(got, want) ||
+			strings.Contains(got, `"trailing"`) != stated || slices.Contains(m.Files(), scheduler) != (i == 1) {
+			t.Errorf("scheduler %s, want %s; files %v", got, want, m.Files())
+		}
+		modeltest.Edit(t, scheduler, map[string]any{"rescale_betas_zero_snr": false})
 	}
 }

@@ -59,9 +59,9 @@ text_config/num_hidden_layers=3 => tensors missing: model.text_backbone.encoder.
 config.json<{ => not readable as JSON
 rm config.json => config.json
 processor_config.json<{ => processor_config.json: not readable
-preprocessor_config.json<{"size": 224} => the model takes sizes by shortest_edge and longest_edge
-preprocessor_config.json<{"size": {"shortest_edge": 900, "longest_edge": 800}} => shortest_edge 900 must be between 1 and longest_edge 800
-preprocessor_config.json<{"size": {"shortest_edge": 38, "longest_edge": 66}, "image_std": [0, 1, 1]} => image_std
+rm processor_config.json && preprocessor_config.json<{"size": 224} => the model takes sizes by shortest_edge and longest_edge
+rm processor_config.json && preprocessor_config.json<{"size": {"shortest_edge": 900, "longest_edge": 800}} => shortest_edge 900 must be between 1 and longest_edge 800
+rm processor_config.json && preprocessor_config.json<{"size": {"shortest_edge": 38, "longest_edge": 66}, "image_std": [0, 1, 1]} => image_std
 model.safetensors<short => model.safetensors
 rm model.safetensors => safetensors
 rm tokenizer.json => no tokenizer

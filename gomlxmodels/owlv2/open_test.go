@@ -37,10 +37,10 @@ vision_config/layer_norm_eps=0 => layer_norm_eps 0 is not a positive number
 config.json<{ => not readable as JSON
 rm config.json => config.json
 processor_config.json<{ => processor_config.json: not readable
-preprocessor_config.json<{"size": {"height": 48, "width": 40}} => preprocessor_config.json: preprocessing gives 40×48 pixels
-preprocessor_config.json<{"do_pad": false} => preprocessor_config.json: Owlv2ImageProcessor without do_pad
-preprocessor_config.json<{"image_processor_type": "Owlv2ImageProcessorPil"} => preprocessor_config.json: image_processor_type Owlv2ImageProcessorPil, which resizes with SciPy
-preprocessor_config.json<{"size": 48, "image_std": [0, 1, 1]} => image_std
+rm processor_config.json && preprocessor_config.json<{"size": {"height": 48, "width": 40}} => preprocessor_config.json: preprocessing gives 40×48 pixels
+rm processor_config.json && preprocessor_config.json<{"do_pad": false} => preprocessor_config.json: Owlv2ImageProcessor without do_pad
+rm processor_config.json && preprocessor_config.json<{"image_processor_type": "Owlv2ImageProcessorPil"} => preprocessor_config.json: image_processor_type Owlv2ImageProcessorPil, which resizes with SciPy
+rm processor_config.json && preprocessor_config.json<{"size": 48, "image_std": [0, 1, 1]} => image_std
 model.safetensors<short => model.safetensors
 rm model.safetensors => safetensors
 rm tokenizer.json => no tokenizer

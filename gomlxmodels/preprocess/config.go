@@ -1,6 +1,7 @@
 package preprocess
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -44,8 +45,10 @@ type Config struct {
 	// Within rounds as the authors' GroundingDINO, which may exceed Longest by a few pixels, not as transformers
 	OriginalSize bool   `json:"original_size,omitempty"`
 	Filter       Filter `json:"filter"`
-	// bilinear and bicubic to the last bit as torchvision resizes tensors, else as Pillow
+	// to the last bit as torchvision resizes tensors, else as Pillow
 	Torchvision bool `json:"torchvision,omitempty"`
+	// of the computation, for digests of stored results: 2 where images are prepared otherwise than once
+	Version int `json:"version,omitempty"`
 	// center crop; 0 = none. An image smaller than it is padded with black
 	CropHeight int `json:"crop_height,omitempty"`
 	CropWidth  int `json:"crop_width,omitempty"`
@@ -117,6 +120,10 @@ func (c *Config) Validate(height, width int) error {
 	}
 	if filters[c.Filter].name == "" {
 		return fmt.Errorf("preprocessing: resample %d is not a filter (0 to 5)", int(c.Filter))
+	}
+	if c.Torchvision && (c.Filter == Box || c.Filter == Hamming) {
+		return fmt.Errorf("preprocessing: resample %d is of Pillow alone: image_processor_type must end in Pil",
+			int(c.Filter))
 	}
 	if !(c.Scale > 0) || math.IsInf(c.Scale, 0) {
 		return fmt.Errorf("preprocessing: rescale_factor %v is not a positive number", c.Scale)
@@ -190,10 +197,30 @@ func (s *sizeJSON) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// ParseHuggingFace reads a preprocessor_config.json of transformers' ViTImageProcessor (or one with its keys). Since
-// version 5 transformers resizes with torchvision whatever the file says, unless the processor's name ends in Pil; so
-// does this.
+// ParseHuggingFace reads a preprocessor_config.json of transformers' ViTImageProcessor (or one with its keys), of its
+// CLIPImageProcessor or BitImageProcessor. Since version 5 transformers resizes with torchvision whatever the file
+// says, unless the processor's name ends in Pil; so does this.
 func ParseHuggingFace(text []byte) (*Config, error) {
+	var kind struct {
+		Type          string `json:"image_processor_type"`
+		Older         string `json:"feature_extractor_type"`
+		Flip          bool   `json:"do_flip_channel_order"`
+		Offset        bool   `json:"offset"`
+		RescaleOffset bool   `json:"rescale_offset"`
+	}
+	if err := json.Unmarshal(text, &kind); err != nil {
+		return nil, fmt.Errorf("not readable: %w", err)
+	}
+	if kind.Flip || kind.Offset || kind.RescaleOffset {
+		return nil, fmt.Errorf("do_flip_channel_order %v, offset %v, rescale_offset %v: none of them is supported",
+			kind.Flip, kind.Offset, kind.RescaleOffset)
+	}
+	if name := cmp.Or(kind.Type, kind.Older); strings.HasPrefix(name, "CLIP") || strings.HasPrefix(name, "Bit") {
+		var err error
+		if text, err = CLIP.complete(text, CLIP.Side); err != nil {
+			return nil, fmt.Errorf("not readable: %w", err)
+		}
+	}
 	resize, rescale, normalize := true, true, true
 	f := struct {
 		Type        string    `json:"image_processor_type"`
@@ -256,6 +283,9 @@ func ParseHuggingFace(text []byte) (*Config, error) {
 		return nil, err
 	} else if err := three(&c.Std, f.Std, "image_std"); err != nil {
 		return nil, err
+	}
+	if c.Torchvision && (c.Filter == Lanczos || c.Edge > 0 && max(c.CropHeight, c.CropWidth) > c.Edge) {
+		c.Version = 2
 	}
 	return &c, nil
 }

@@ -10,11 +10,11 @@ import (
 	"path/filepath"
 )
 
-// ReadFolder reads what a model folder says about preparing images: preprocessor_config.json, else the
-// image_processor of processor_config.json, for [ParseHuggingFace]. path is the file that was read. Where there is
+// ReadFolder reads what a model folder says about preparing images: the image_processor of processor_config.json, else
+// preprocessor_config.json, for [ParseHuggingFace]. path is the file that was read. Where there is
 // neither, text is nil. Errors name the file.
 func ReadFolder(dir string) (text []byte, path string, err error) {
-	for _, name := range []string{"preprocessor_config.json", "processor_config.json"} {
+	for _, name := range []string{"processor_config.json", "preprocessor_config.json"} {
 		path = filepath.Join(dir, name)
 		text, err = os.ReadFile(path)
 		if errors.Is(err, fs.ErrNotExist) {

@@ -80,7 +80,7 @@ func (c *Config) Resized(width, height int) (int, int) {
 // margin is the corner of a centerd window; spare is what it leaves on both sides together, negative where it is
 // larger.
 func (c *Config) margin(spare int) int {
-	if spare < 0 && c.RoundCropEven { // torchvision pads the smaller half before, then crops at 0
+	if spare < 0 && (c.RoundCropEven || c.Torchvision) { // torchvision pads the smaller half before, then crops at 0
 		return -(-spare / 2)
 	}
 	if c.RoundCropEven {
@@ -181,7 +181,7 @@ func (g geometry) pixels(p *RGB, c *Config) *RGB {
 	if inside.Empty() {
 		return NewRGB(g.outW, g.outH)
 	}
-	v = v.resize(g.w, g.h, inside, c.Filter, c.Torchvision && (c.Filter == Bilinear || c.Filter == Bicubic))
+	v = v.resize(g.w, g.h, inside, c.Filter, c.Torchvision && c.Filter != Nearest)
 	if inside == window {
 		return v.rgb()
 	}

@@ -80,7 +80,7 @@ func TestResizeEqualsPillow(t *testing.T) {
 // its torchvision one, which rounds in another way) and timm.
 func TestPipelinesEqualReference(t *testing.T) {
 	paths, _ := filepath.Glob("testdata/pipelines/*.json")
-	must.Equal(t, len(paths), 18, "configurations")
+	must.Equal(t, len(paths), 22, "configurations")
 	for _, p := range paths {
 		name := strings.TrimSuffix(filepath.Base(p), ".json")
 		t.Run(name, func(t *testing.T) {

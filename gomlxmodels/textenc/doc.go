@@ -31,8 +31,8 @@
 // # M-CLIP
 //
 // Its folders name their transformer (modelBase) without saying its shape: xlm-roberta-base and xlm-roberta-large are
-// known, another is a folder of that name with a config.json inside. Weights are read as safetensors; torch's
-// pytorch_model.bin is to be saved so first, under the same names.
+// known, another is a folder of that name with a config.json inside. Weights are read from safetensors or torch's
+// pytorch_model.bin, under the same names.
 //
 // Letters of the shapes: R rows, L tokens of a row, T texts a row may hold, D width, H heads.
 package textenc

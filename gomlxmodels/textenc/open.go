@@ -1,10 +1,7 @@
 package textenc
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -90,53 +87,6 @@ func Open(dir string, o OpenOptions) (m *Model, err error) {
 		return nil, err
 	}
 	return m, m.openTokenizer()
-}
-
-// sentenceSettings reads the options that sentence-transformers stores in files of their own: the length of the longest
-// text, lower-casing, the prompt.
-func (m *Model) sentenceSettings(dir string) error {
-	var bert struct {
-		Max   *int `json:"max_seq_length"`
-		Lower bool `json:"do_lower_case"`
-	}
-	var st struct {
-		Prompts map[string]string `json:"prompts"`
-		Default *string           `json:"default_prompt_name"`
-	}
-	for _, f := range []struct {
-		path string
-		to   any
-	}{{filepath.Join(m.Dir, "sentence_bert_config.json"), &bert},
-		{filepath.Join(dir, "config_sentence_transformers.json"), &st}} {
-		text, err := os.ReadFile(f.path)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err == nil {
-			err = json.Unmarshal(text, f.to)
-		}
-		if err != nil {
-			return fmt.Errorf("%s: not readable: %w", f.path, err)
-		}
-		m.Read(f.path)
-	}
-	if bert.Max != nil {
-		if *bert.Max < 1 || *bert.Max > m.maxTokens {
-			return fmt.Errorf("%s: max_seq_length %d is not between 1 and the %d tokens the model has positions for",
-				filepath.Join(m.Dir, "sentence_bert_config.json"), *bert.Max, m.maxTokens)
-		}
-		m.maxTokens, m.limited = *bert.Max, true
-	}
-	m.lower = bert.Lower
-	if st.Default != nil {
-		prompt, ok := st.Prompts[*st.Default]
-		if !ok {
-			return fmt.Errorf("%s: default_prompt_name %q is not among the prompts",
-				filepath.Join(dir, "config_sentence_transformers.json"), *st.Default)
-		}
-		m.prompt = prompt
-	}
-	return nil
 }
 
 func (m *Model) openWeights() (err error) {

@@ -64,6 +64,10 @@ modules.json<[{"path": "", "type": "a.Transformer"}, {"path": "../x", "type": "a
 modules.json<[{"path": "", "type": "a.Transformer"}, {"path": "1_Pooling", "type": "a.Pooling"}, {"path": "2_Dense", "type": "a.LSTM"}] => module "LSTM" is not known
 @bert-mean
 sentence_bert_config.json:max_seq_length=21 => max_seq_length 21 is not between 1 and the 20 tokens
+sentence_bert_config.json<{"processing_kwargs": {"common": {"max_length": 30}, "text": {"max_length": 8}}} => max_length 30 is not between
+sentence_bert_config.json<{"tokenizer_args": {"do_lower_case": false}} => sentence_bert_config.json: tokenizer_args.do_lower_case false is not supported
+sentence_bert_config.json<{"transformer_task": "fill-mask"} => transformer_task fill-mask is not supported
+rm sentence_bert_config.json && sentence_xlnet_config.json<{"query_expansion": {"length": 5}} => sentence_xlnet_config.json: query_expansion.length 5
 config_sentence_transformers.json<{"default_prompt_name": "query", "prompts": {}} => default_prompt_name "query" is not among the prompts
 @altclip
 projection_dim=7 => "text_projection.weight" has shape [6 12], the configuration requires [7 12]
@@ -139,8 +143,15 @@ func TestOpen(t *testing.T) {
 	modeltest.Edit(t, filepath.Join(dir, "sentence_bert_config.json"),
 		object{"do_lower_case": true, "max_seq_length": 20})
 	m = must.Get(Open(dir, OpenOptions{}))(t)
-	must.EqualSlices(t, must.Get(m.Prepare("House"))(t).IDs, []int32{2, 5, 6, 7, 3}, "in small letters")
+	must.EqualSlices(t, must.Get(m.Prepare("House [MASK]"))(t).IDs, []int32{2, 5, 6, 7, 4, 3}, "in small letters")
 	must.Equal(t, m.MaxTokens(), 20, "tokens at most, max_seq_length says 20")
+	for text, want := range map[string]int{`{}`: 6, `{"max_seq_length": 9}`: 9,
+		`{"tokenizer_args": {"model_max_length": 7}, "max_seq_length": 9, "unpad_inputs": false}`:       7,
+		`{"processing_kwargs": {"text": {"max_length": 8}}, "model_args": {"trust_remote_code": true}}`: 8} {
+		modeltest.Write(t, filepath.Join(dir, "sentence_bert_config.json"), `{}`)
+		modeltest.Write(t, filepath.Join(dir, "sentence_roberta_config.json"), text)
+		must.Equal(t, must.Get(Open(dir, OpenOptions{}))(t).MaxTokens(), want, text)
+	}
 	for _, name := range []string{"modules.json", "config.json", "1_Pooling/config.json", "2_Dense/model.safetensors",
 		"sentence_bert_config.json", "tokenizer_config.json", "config_sentence_transformers.json", "vocab.txt",
 		"model.safetensors"} {

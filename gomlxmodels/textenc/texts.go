@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strings"
 
 	"antipode/gomlxmodels/runner"
 	"antipode/gomlxmodels/tokenizers"
@@ -23,14 +22,14 @@ func (m *Model) openTokenizer() error {
 	if err != nil {
 		return nil
 	}
+	if m.lower {
+		t.Lower()
+	}
 	if limit := t.Limit(); limit > 0 && limit < m.maxTokens && !m.limited {
 		m.maxTokens = limit
 	}
 	return nil
 }
-
-// dotted is the one letter whose small form is two characters to the tokenizers library, and one to package strings.
-var dotted = strings.NewReplacer("İ", "i\u0307")
 
 // Prepare turns a text into token ids, start and end tokens included, cut at [Model.MaxTokens]; the folder's default
 // prompt comes first, where it has one. It is safe on several goroutines at once.
@@ -40,11 +39,7 @@ func (m *Model) Prepare(text string) (p *Prepared, err error) {
 	if err != nil {
 		return nil, err
 	}
-	text = m.prompt + text
-	if m.lower {
-		text = strings.ToLower(dotted.Replace(text))
-	}
-	e, err := t.Encode(text, m.maxTokens)
+	e, err := t.Encode(m.prompt+text, m.maxTokens)
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,6 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -49,13 +48,17 @@ func (b *bare) mask() {
 }
 
 // put adds a token in the place of one of its name.
-func (b *bare) put(token addedSpec) {
-	b.Added = slices.DeleteFunc(b.Added, func(have addedSpec) bool { return have.Content == token.Content })
-	b.Added = append(b.Added, token)
+func (f *file) put(token addedSpec) {
+	f.Added = slices.DeleteFunc(f.Added, func(have addedSpec) bool { return have.Content == token.Content })
+	f.Added = append(f.Added, token)
 }
 
-// lines reads a vocab.txt: one token a line, the BERT family's.
+// lines reads a vocab.txt: one token a line, BERT's or MPNet's; of a folder that names no class BERT's.
 func (o *opener) lines(path string, text []byte, set *settings) (*Tokenizer, error) {
+	set.class = cmp.Or(set.class, bertClass)
+	if err := o.readFor(path, set, bertClass, mpnetClass); err != nil {
+		return nil, err
+	}
 	ids := map[string]int{}
 	rows := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
 	for i, row := range rows {
@@ -66,13 +69,10 @@ func (o *opener) lines(path string, text []byte, set *settings) (*Tokenizer, err
 		}
 		ids[row] = i
 	}
-	b := &bare{set: set, vocab: ids, file: file{
-		Normalizer: &normalSpec{Type: "BertNormalizer", Lower: &set.lower, Chinese: &set.chinese,
-			Accents: set.accents},
-		PreTokenizer: &preSpec{Type: "BertPreTokenizer"},
-		Decoder:      &decoderSpec{Type: "WordPiece", Prefix: "##", CleanUp: true}}}
+	b := &bare{set: set, vocab: ids, file: file{Decoder: &decoderSpec{Type: "WordPiece", Prefix: "##", CleanUp: true}}}
+	b.rules(set)
 	pad, start, end := "[PAD]", "[CLS]", "[SEP]"
-	mpnet := strings.HasPrefix(set.class, "MPNet")
+	mpnet := set.class == mpnetClass
 	if mpnet {
 		pad, start, end = "<pad>", "<s>", "</s>"
 	}
@@ -90,7 +90,8 @@ func (o *opener) lines(path string, text []byte, set *settings) (*Tokenizer, err
 	return o.finish(path, b)
 }
 
-// pair reads a vocab.json and its merges.txt: CLIP's where tokens end in </w>, otherwise GPT-2's or RoBERTa's.
+// pair reads a vocab.json and its merges.txt: CLIP's, GPT-2's or RoBERTa's; of a folder that names no class CLIP's
+// where tokens end in </w>, otherwise GPT-2's.
 func (o *opener) pair(path string, text []byte, set *settings) (*Tokenizer, error) {
 	var ids map[string]int
 	if err := json.Unmarshal(text, &ids); err != nil {
@@ -100,13 +101,21 @@ func (o *opener) pair(path string, text []byte, set *settings) (*Tokenizer, erro
 	if err != nil {
 		return nil, err
 	}
+	if set.class == "" {
+		if set.class = gpt2Class; suffix != "" {
+			set.class = clipClass
+		}
+	}
+	if err := o.readFor(path, set, clipClass, gpt2Class, robertaClass); err != nil {
+		return nil, err
+	}
 	b := &bare{set: set, vocab: ids, file: file{Model: modelSpec{Type: "BPE", Merges: raw},
 		Decoder: &decoderSpec{Type: "ByteLevel"}}}
-	b.PreTokenizer = &preSpec{Type: "ByteLevel", AddPrefixSpace: set.prefixSpace}
-	switch {
-	case strings.HasPrefix(set.class, "CLIP") || suffix != "":
+	b.rules(set)
+	switch set.class {
+	case clipClass:
 		b.clip()
-	case strings.HasPrefix(set.class, "Roberta"):
+	case robertaClass:
 		b.special("bos_token", "<s>")
 		b.special("eos_token", "</s>")
 		b.special("unk_token", "<unk>")
@@ -117,16 +126,22 @@ func (o *opener) pair(path string, text []byte, set *settings) (*Tokenizer, erro
 	default:
 		const end = "<|endoftext|>"
 		start := b.special("bos_token", end)
-		b.special("eos_token", end)
+		last := b.special("eos_token", end)
 		b.special("unk_token", end)
-		if pad := set.roles["pad_token"]; pad != "" {
-			b.special("pad_token", pad)
+		for _, role := range roles[3:] { // where the files name one
+			if token := set.roles[role]; token != "" {
+				b.special(role, token)
+			}
 		}
+		p := &postSpec{Type: "TemplateProcessing", Single: []postItem{{Sequence: &postName{"A"}}},
+			Special: map[string]postToken{"bos": {[]int32{int32(start)}}, "eos": {[]int32{int32(last)}}}}
 		if set.addBOS {
-			b.PostProcessor = &postSpec{Type: "TemplateProcessing", Single: []postItem{{SpecialToken: &postName{"bos"}},
-				{Sequence: &postName{"A"}}},
-				Special: map[string]postToken{"bos": {[]int32{int32(start)}}}}
+			p.Single = slices.Insert(p.Single, 0, postItem{SpecialToken: &postName{"bos"}})
 		}
+		if set.addEOS {
+			p.Single = append(p.Single, postItem{SpecialToken: &postName{"eos"}})
+		}
+		b.PostProcessor = p
 	}
 	return o.finish(path, b)
 }
@@ -195,15 +210,9 @@ func (o *opener) finish(path string, b *bare) (*Tokenizer, error) {
 				"tokenizer as one", filepath.Join(o.dir, "added_tokens.json"), name)
 		}
 	}
-	for id, token := range b.set.added {
-		var err error
-		if token.ID, err = strconv.Atoi(id); err != nil {
-			return nil, fmt.Errorf("%s: added_tokens_decoder: the id %q is no number",
-				filepath.Join(o.dir, "tokenizer_config.json"), id)
-		}
-		b.put(token)
+	if err := b.putAdded(b.set); err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Join(o.dir, "tokenizer_config.json"), err)
 	}
-	slices.SortFunc(b.Added, func(a, b addedSpec) int { return cmp.Compare(a.ID, b.ID) })
 	if b.err != nil {
 		return nil, fmt.Errorf("%s: %w", path, b.err)
 	}

@@ -30,7 +30,7 @@ func OpenCharBPE(c CharBPE) (*Tokenizer, error) {
 		return nil, err
 	}
 	off, end := false, wordEnd
-	set := &settings{roles: map[string]string{}, specs: map[string]addedSpec{}, noLimit: true}
+	set := &settings{roles: map[string]string{}, specs: map[string]addedSpec{}}
 	b := &bare{set: set, vocab: ids, file: file{PreTokenizer: &preSpec{Type: "BertPreTokenizer"},
 		Normalizer: &normalSpec{Type: "BertNormalizer", Lower: &off},
 		Decoder:    &decoderSpec{Type: "BPEDecoder", Suffix: wordEnd},

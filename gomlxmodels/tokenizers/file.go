@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -12,8 +13,12 @@ import (
 type file struct {
 	Added      []addedSpec `json:"added_tokens"`
 	Truncation *struct {
-		Length int `json:"max_length"`
+		Direction string `json:"direction"`
 	} `json:"truncation"`
+	Padding *struct {
+		Direction string `json:"direction"`
+		Token     string `json:"pad_token"`
+	} `json:"padding"`
 	Normalizer    *normalSpec  `json:"normalizer"`
 	PreTokenizer  *preSpec     `json:"pre_tokenizer"`
 	PostProcessor *postSpec    `json:"post_processor"`
@@ -54,8 +59,8 @@ func (o *opener) one(path string, text []byte, set *settings) (*Tokenizer, error
 	if err := json.Unmarshal(text, &f); err != nil {
 		return nil, unreadable(path, err)
 	}
-	if f.Truncation != nil && set.noLimit && f.Truncation.Length > 0 {
-		set.limit = f.Truncation.Length
+	if err := f.settle(set); err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Join(o.dir, "tokenizer_config.json"), err)
 	}
 	t, err := f.build(set)
 	if err != nil {
@@ -144,18 +149,23 @@ func (f *file) add(t *Tokenizer) error {
 // most is the highest id there may be.
 const most = 1 << 22
 
+// kind is the type of the model, which older files do not state.
+func (s *modelSpec) kind() string {
+	switch {
+	case s.Type != "":
+	case s.Merges != nil:
+		return "BPE"
+	case s.UnknownID != nil:
+		return "Unigram"
+	case s.Prefix != nil:
+		return "WordPiece"
+	}
+	return s.Type
+}
+
 // build makes the model and the list of its tokens by id.
 func (s *modelSpec) build(bytes bool) (model, []string, error) {
-	if s.Type == "" { // older files
-		switch {
-		case s.Merges != nil:
-			s.Type = "BPE"
-		case s.UnknownID != nil:
-			s.Type = "Unigram"
-		case s.Prefix != nil:
-			s.Type = "WordPiece"
-		}
-	}
+	s.Type = s.kind()
 	switch {
 	case s.ByteFallback && (s.Type != "BPE" || bytes):
 		return nil, nil, fmt.Errorf("a %s model with byte_fallback is not supported", s.Type)

@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"encoding/json"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -142,6 +143,49 @@ func compare(t *testing.T, tok *Tokenizer, all map[string][]byte) {
 	}
 	if len(decoded) < 400 && tok.begin == nil {
 		t.Errorf("%d decoded lines", len(decoded))
+	}
+}
+
+// TestFolders compares what becomes of other keys and missing files with the reference (tools/pyref/tokens_folders.py).
+func TestFolders(t *testing.T) {
+	var golden struct {
+		Texts   []string
+		Folders []struct {
+			Base  string
+			Files map[string]map[string]any
+			IDs   [][]int32
+			Limit int
+			Left  bool
+			Pad   int32
+		}
+	}
+	must.Do(t, json.Unmarshal(must.Get(os.ReadFile("testdata/folders.json"))(t), &golden))
+	for i, f := range golden.Folders {
+		dir, _ := unpack(t, f.Base)
+		for name, keys := range f.Files {
+			path := filepath.Join(dir, name)
+			text, err := os.ReadFile(path)
+			if must.Do(t, os.RemoveAll(path)); keys == nil {
+				continue
+			}
+			file := map[string]any{}
+			if err == nil {
+				must.Do(t, json.Unmarshal(text, &file))
+			}
+			maps.Copy(file, keys)
+			maps.DeleteFunc(file, func(_ string, v any) bool { return v == nil })
+			write(t, dir, name, string(must.Get(json.Marshal(file))(t)))
+		}
+		tok := mustOpen(t, dir)
+		got := [][]int32{encode(t, tok, golden.Texts[0], -1).IDs, encode(t, tok, golden.Texts[1], -1).IDs,
+			encode(t, tok, golden.Texts[0], 6).IDs}
+		for j, want := range f.IDs {
+			must.EqualSlices(t, got[j], want, i, f.Base, f.Files, "text", j)
+		}
+		if tok.Limit() != f.Limit || tok.PadLeft() != f.Left || f.Pad >= 0 && tok.PadID() != f.Pad {
+			t.Errorf("%d: %s with %v: limit %d, padding on the left %v by %d, want %d, %v, %d", i, f.Base, f.Files,
+				tok.Limit(), tok.PadLeft(), tok.PadID(), f.Limit, f.Left, f.Pad)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package tokenizers
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,17 +14,17 @@ import (
 type settings struct {
 	class   string
 	limit   int
-	padLeft bool
-	cutLeft bool
+	padSide string // "left", "right"; "" = not stated
+	cutSide string
 	cleanUp bool
 	roles   map[string]string // token by role: pad_token, unk_token …
 
 	lower       bool // vocab.txt
 	chinese     bool
 	accents     *bool
-	prefixSpace bool // vocab.json and merges.txt
+	prefixSpace bool // vocab.json and merges.txt, as the next two
 	addBOS      bool
-	noLimit     bool // model_max_length was not stated
+	addEOS      bool
 	added       map[string]addedSpec
 	specs       map[string]addedSpec // of roles whose token is an object
 }
@@ -31,7 +32,9 @@ type settings struct {
 // Open reads the tokenizer of a model folder: tokenizer.json, else vocab.txt (BERT, MPNet), else vocab.json and
 // merges.txt (CLIP, GPT-2, RoBERTa, OPT), else a SentencePiece model (sentencepiece.bpe.model, spiece.model or
 // tokenizer.model) of an XLMRobertaTokenizer or SiglipTokenizer, with tokenizer_config.json and special_tokens_map.json
-// next to it where they are there. Errors are one line that names the file.
+// next to it where they are there. The class is that of tokenizer_config.json, else config.json's; of a tokenizer.json
+// it decides as in transformers 5, which takes most rules of a known class from tokenizer_config.json. Errors are one
+// line that names the file.
 func Open(dir string) (*Tokenizer, error) {
 	o := opener{dir: dir}
 	set, err := o.settings()
@@ -71,8 +74,9 @@ const maxFile = 256 << 20
 
 // opener reads the files of a folder and remembers which.
 type opener struct {
-	dir   string
-	files []string
+	dir        string
+	files      []string
+	configRead bool // config.json is among them, where it is there
 }
 
 func (o *opener) read(name string) ([]byte, error) {
@@ -129,6 +133,7 @@ func (o *opener) settings() (*settings, error) {
 	config := struct {
 		Class         string   `json:"tokenizer_class"`
 		Limit         *float64 `json:"model_max_length"`
+		OlderLimit    *float64 `json:"max_len"`
 		PaddingSide   string   `json:"padding_side"`
 		TruncateSide  string   `json:"truncation_side"`
 		CleanUp       bool     `json:"clean_up_tokenization_spaces"`
@@ -137,6 +142,7 @@ func (o *opener) settings() (*settings, error) {
 		Accents       *bool    `json:"strip_accents"`
 		PrefixSpace   bool     `json:"add_prefix_space"`
 		AddBeginToken bool     `json:"add_bos_token"`
+		AddEndToken   bool     `json:"add_eos_token"`
 
 		Added map[string]addedSpec `json:"added_tokens_decoder"`
 	}{Lower: true, Chinese: true}
@@ -158,13 +164,14 @@ func (o *opener) settings() (*settings, error) {
 	}
 	set.class, set.cleanUp, set.lower, set.chinese, set.accents = config.Class, config.CleanUp, config.Lower,
 		config.Chinese, config.Accents
-	set.prefixSpace, set.addBOS, set.added = config.PrefixSpace, config.AddBeginToken, config.Added
-	set.padLeft, set.cutLeft = config.PaddingSide == "left", config.TruncateSide == "left"
-	set.noLimit = config.Limit == nil
-	if config.Limit != nil && *config.Limit >= 1 && *config.Limit <= 1<<30 { // larger: transformers' way to say none
-		set.limit = int(*config.Limit)
+	set.prefixSpace, set.added = config.PrefixSpace, config.Added
+	set.addBOS, set.addEOS = config.AddBeginToken, config.AddEndToken
+	set.padSide, set.cutSide = config.PaddingSide, config.TruncateSide
+	limit := cmp.Or(config.Limit, config.OlderLimit)
+	if limit != nil && *limit >= 1 && *limit <= 1<<30 { // larger: transformers' way to say none
+		set.limit = int(*limit)
 	}
-	return set, nil
+	return set, o.class(set)
 }
 
 // usual are the special tokens of models whose files do not name them, the first that the vocabulary has.
@@ -175,6 +182,8 @@ var usual = map[string][]string{
 	"eos_token": {"</s>", "<|endoftext|>"},
 	"cls_token": {"[CLS]"},
 	"sep_token": {"[SEP]"},
+
+	"mask_token": {"[MASK]", "<mask>"},
 }
 
 // name gives the roles that the files leave open to the usual tokens.

@@ -21,7 +21,7 @@ type preTokenizer func(out []chunk, c chunk) []chunk
 type preSpec struct {
 	Type           string    `json:"type"`
 	PreTokenizers  []preSpec `json:"pretokenizers"`
-	AddPrefixSpace bool      `json:"add_prefix_space"`
+	AddPrefixSpace *bool     `json:"add_prefix_space"`
 	UseRegex       *bool     `json:"use_regex"`
 	Replacement    string    `json:"replacement"`
 	PrependScheme  string    `json:"prepend_scheme"`
@@ -72,7 +72,7 @@ func (s *preSpec) build() ([]preTokenizer, error) {
 	case "Metaspace":
 		return s.metaspace()
 	case "ByteLevel":
-		return []preTokenizer{byteLevel(s.AddPrefixSpace, on(s.UseRegex))}, nil
+		return []preTokenizer{byteLevel(s.AddPrefixSpace != nil && *s.AddPrefixSpace, on(s.UseRegex))}, nil
 	case "Split":
 		return s.split()
 	case "Sequence":
@@ -131,9 +131,11 @@ func (s *preSpec) metaspace() ([]preTokenizer, error) {
 		return nil, fmt.Errorf("the pre_tokenizer Metaspace has no replacement")
 	}
 	if scheme == "" { // older files
-		if scheme = "never"; s.AddPrefixSpace {
-			scheme = "always"
-		}
+		scheme = "always"
+	}
+	if !on(s.AddPrefixSpace) && scheme != "never" {
+		return nil, fmt.Errorf("the pre_tokenizer Metaspace with add_prefix_space false and prepend_scheme %q is not "+
+			"supported", scheme)
 	}
 	if scheme != "always" && scheme != "first" && scheme != "never" {
 		return nil, fmt.Errorf("the pre_tokenizer Metaspace with prepend_scheme %q is not supported", scheme)

@@ -9,11 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// The model_type of SigLIP and SigLIP 2, and the class of SigLIP's tokenizer.
-const (
-	siglip      = "siglip"
-	siglipClass = "SiglipTokenizer"
-)
+// siglip is the model_type of SigLIP and SigLIP 2.
+const siglip = "siglip"
 
 // siglipLower makes the texts of a SigLIP 2 small, as they were in its training: its tokenizer is Gemma's, and of
 // transformers' classes for it Siglip2Tokenizer does so, GemmaTokenizer, which the published folders name, does not.
@@ -22,18 +19,11 @@ func (o *opener) siglipLower(t *Tokenizer) error {
 	if !is || m.fallback == nil {
 		return nil
 	}
-	kind, err := o.modelType()
-	if err != nil || kind != siglip {
-		return err
+	_, kind, err := o.config()
+	if err == nil && kind == siglip {
+		t.Lower()
 	}
-	normalize := t.normalize
-	t.normalize = func(text string) string {
-		if text = lowercase(text); normalize != nil {
-			text = normalize(text)
-		}
-		return text
-	}
-	return nil
+	return err
 }
 
 // siglip makes the tokenizer of a SigLIP: SentencePiece's own normalization and Unigram of a text in small letters
@@ -94,11 +84,14 @@ func (o *opener) siglip(path string, b *bare, m *sentencePiece) (*Tokenizer, err
 
 // siglipCanonical is SigLIP's form of a text: small letters, no punctuation of ASCII, single spaces.
 func siglipCanonical(text string) string {
-	text = without(lowercase(finalSigma(text)), func(r rune) bool {
+	text = without(PythonLower(text), func(r rune) bool {
 		return r < utf8.RuneSelf && (unicode.IsPunct(r) || unicode.IsSymbol(r))
 	})
 	return strings.TrimFunc(spaces(text, " "), unicode.IsSpace)
 }
+
+// PythonLower is a text in small letters as Python's str.lower makes them.
+func PythonLower(text string) string { return lowercase(finalSigma(text)) }
 
 // finalSigma makes Σ at the end of a word ς, as Python's str.lower does.
 func finalSigma(text string) string {

@@ -19,7 +19,8 @@ type Encoding struct {
 
 // Tokenizer turns texts into token ids, and back. It is safe on several goroutines at once.
 type Tokenizer struct {
-	raw, normal   []addedToken        // looked for in the text as it is, and in the normalized text
+	raw, normal   []addedToken // looked for in the text as it is, and in the normalized text
+	clean         func(string) (string, error)
 	begin         func(string) string // of a SigLIP: changes the whole text; nil = nothing does
 	normalize     normalizer
 	pre           []preTokenizer
@@ -43,7 +44,8 @@ type model interface {
 // Encode turns a text into token ids. Where they are more than limit, special tokens included, the text's last tokens
 // are left out (its first, where the files state truncation_side left). Limit 0 is the limit that the files state, if
 // they do; a negative one is none. Invalid UTF-8 counts as U+FFFD, one for each maximal part of a character, as in
-// Python's decode(errors="replace"). The one error is a limit that has no room for the special tokens.
+// Python's decode(errors="replace"). Errors are a limit that has no room for the special tokens, and those of
+// [Tokenizer.Clean].
 func (t *Tokenizer) Encode(text string, limit int) (Encoding, error) {
 	around := len(t.before) + len(t.after)
 	limit = cmp.Or(limit, t.set.limit)
@@ -53,6 +55,12 @@ func (t *Tokenizer) Encode(text string, limit int) (Encoding, error) {
 	}
 	text = valid(text)
 	e := Encoding{Words: len(strings.Fields(text)), IDs: append(make([]int32, 0, around+len(text)/3+8), t.before...)}
+	if t.clean != nil {
+		var err error
+		if text, err = t.clean(text); err != nil {
+			return Encoding{}, err
+		}
+	}
 	if t.begin != nil {
 		text = t.begin(text)
 	}
@@ -65,7 +73,7 @@ func (t *Tokenizer) Encode(text string, limit int) (Encoding, error) {
 	if room := limit - around; limit > 0 && e.Tokens > room {
 		e.Truncated = true
 		from := len(t.before)
-		if t.set.cutLeft {
+		if t.set.cutSide == "left" {
 			copy(e.IDs[from:], e.IDs[len(e.IDs)-room:])
 		}
 		e.IDs = e.IDs[:from+room]
@@ -111,6 +119,25 @@ func (t *Tokenizer) text(e *Encoding, text string) {
 	})
 }
 
+// Lower makes texts small before they are normalized, special tokens in them not: the do_lower_case of
+// sentence-transformers. The tokenizer must not be in use.
+func (t *Tokenizer) Lower() {
+	normalize := t.normalize
+	t.normalize = func(text string) string {
+		if text = lowercase(text); normalize != nil {
+			text = normalize(text)
+		}
+		return text
+	}
+	for i, token := range t.normal {
+		t.normal[i].content = t.normalize(token.content)
+		t.tokens[token.id] = t.normal[i].content
+	}
+}
+
+// Clean changes texts before all else. The tokenizer must not be in use.
+func (t *Tokenizer) Clean(clean func(text string) (string, error)) { t.clean = clean }
+
 // loses says that the normalizer takes away the first character of a text.
 func (t *Tokenizer) loses(text string) bool {
 	_, n := utf8.DecodeRuneInString(text)
@@ -133,7 +160,7 @@ func (t *Tokenizer) Size() int { return len(t.tokens) }
 func (t *Tokenizer) Limit() int { return t.set.limit }
 
 // PadLeft says that the model wants its padding before the text.
-func (t *Tokenizer) PadLeft() bool { return t.set.padLeft }
+func (t *Tokenizer) PadLeft() bool { return t.set.padSide == "left" }
 
 // PadID is the id that fills up short texts; −1 = none.
 func (t *Tokenizer) PadID() int32 { return t.named("pad_token") }

@@ -61,7 +61,7 @@ func TestAccessors(t *testing.T) {
 		"mpnet-vocab": {"<pad>", "[UNK]", "<s>", "</s>", 32, false, 2},
 		"mpnet":       {"<pad>", "[UNK]", "<s>", "</s>", 32, true, 2},
 		"xlmr":        {"<pad>", "<unk>", "<s>", "</s>", 40, false, 2},
-		"unigram-old": {"<pad>", "<unk>", "<s>", "</s>", 20, false, 1},
+		"unigram-old": {"<pad>", "<unk>", "<s>", "</s>", 0, false, 1},
 		"opt":         {"<pad>", "</s>", "</s>", "</s>", 0, false, 3},
 		"clip":        {"<|endoftext|>", "<|endoftext|>", "<|startoftext|>", "<|endoftext|>", 77, false, 2},
 	} {
@@ -216,6 +216,14 @@ func TestOpenRefuses(t *testing.T) {
 		`merges.txt: line 2: "ab" is not two tokens`:          {"vocab.json": clip, "merges.txt": "a b</w>\nab"},
 		`merge 1: "a" and "c</w>", or both`: {"vocab.json": clip,
 			"merges.txt": "#version: 0.2\na c</w>\n"},
+		`not read for the tokenizer_class "BertJapaneseTokenizer"`: {"vocab.txt": "a",
+			"tokenizer_config.json": `{"tokenizer_class": "BertJapaneseTokenizer"}`},
+		`not read for the tokenizer_class "HerbertTokenizer"`: {"vocab.json": clip, "merges.txt": "",
+			"tokenizer_config.json": `{"tokenizer_class": "HerbertTokenizerFast"}`},
+		`not read for the tokenizer_class "luke"`: {"vocab.json": clip, "merges.txt": "",
+			"config.json": `{"model_type": "luke"}`},
+		"Metaspace with add_prefix_space false and prepend_scheme \"always\" is not": one(
+			`"pre_tokenizer": {"type": "Metaspace", "replacement": "▁", "add_prefix_space": false}`),
 		"vocab.json: not readable": {"vocab.json": "[", "merges.txt": ""},
 		`the special token "<|endoftext|>" is not in`: {"vocab.json": `{"<|startoftext|>": 0}`,
 			"merges.txt": ""},

@@ -3,50 +3,22 @@ package tokenizers
 import (
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"slices"
-	"strings"
 )
-
-// xlmrTypes are the model_types of config.json that mean an XLMRobertaTokenizer where the folder names no class.
-var xlmrTypes = []string{"xlm-roberta", "altclip"}
-
-// modelType returns the model_type of config.json; "" = there is none.
-func (o *opener) modelType() (string, error) {
-	var config struct {
-		Type string `json:"model_type"`
-	}
-	err := o.object("config.json", &config)
-	return config.Type, err
-}
 
 // pieces reads a SentencePiece model under the rules of an XLMRobertaTokenizer or a SiglipTokenizer, the classes that
 // are known: which ids its pieces have is not in the file. For the first it makes the tokenizer.json that transformers
 // 4 converts such a model to.
 func (o *opener) pieces(path string, text []byte, set *settings) (*Tokenizer, error) {
-	class := strings.TrimSuffix(set.class, "Fast")
-	if class == "" {
-		kind, err := o.modelType()
-		switch {
-		case err != nil:
-			return nil, err
-		case slices.Contains(xlmrTypes, kind):
-			class = "XLMRobertaTokenizer"
-		case kind == siglip:
-			class = siglipClass
-		}
-	}
-	if class != "XLMRobertaTokenizer" && class != siglipClass {
-		return nil, fmt.Errorf("%s: not read for the tokenizer_class %q of %s (only for XLMRobertaTokenizer and "+
-			"SiglipTokenizer); AutoTokenizer.from_pretrained(…).save_pretrained(…) in transformers writes a "+
-			"tokenizer.json", path, set.class, filepath.Join(o.dir, "tokenizer_config.json"))
+	if err := o.readFor(path, set, xlmrClass, siglipClass); err != nil {
+		return nil, err
 	}
 	m, err := readSentencePiece(text)
 	if err != nil {
 		return nil, fmt.Errorf("%s: not a SentencePiece model, or damaged: %w; get the file again", path, err)
 	}
 	b := &bare{set: set}
-	if class == siglipClass {
+	if set.class == siglipClass {
 		return o.siglip(path, b, m)
 	}
 	if err := b.xlmr(m); err != nil {

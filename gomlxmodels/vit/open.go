@@ -2,12 +2,8 @@ package vit
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"image"
-	"io/fs"
-	"os"
-	"path/filepath"
 
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/gomlx/ml/model"
@@ -31,10 +27,11 @@ func Tower(folder hub.Folder, cfg *Config, rules []weights.Rule) *Model {
 	return &Model{Folder: folder, cfg: cfg, rules: rules}
 }
 
-// Open reads the folder of a model: config.json, preprocessor_config.json (or timm's pretrained_cfg inside
-// config.json), its weights ([weights.Open]). Images of a DINOv2 are as large as its preprocessing makes them; the
-// position embeddings are interpolated. It checks that every tensor that the configuration requires exists in
-// the right shape and that there is no other; values are read by [NewEncoder]. Errors are one line and name the file.
+// Open reads the folder of a model: config.json, preprocessor_config.json (or the image_processor of
+// processor_config.json, or timm's pretrained_cfg inside config.json), its weights ([weights.Open]). Images of a DINOv2
+// are as large as its preprocessing makes them; the position embeddings are interpolated. It checks that every tensor
+// that the configuration requires exists in the right shape and that there is no other; values are read by
+// [NewEncoder]. Errors are one line and name the file.
 func Open(dir string) (*Model, error) {
 	m := &Model{}
 	var config []byte
@@ -76,31 +73,34 @@ func (m *Model) table() []weights.Rule {
 	return table(m.cfg, m.layout, m.prefix, heads{})
 }
 
-// openPreprocessing reads preprocessor_config.json, else timm's pretrained_cfg, else takes the default.
+// openPreprocessing reads preprocessor_config.json or processor_config.json, else timm's pretrained_cfg, else takes the
+// default.
 func (m *Model) openPreprocessing(configPath string, config []byte) error {
 	h, w := m.cfg.ImageSize[0], m.cfg.ImageSize[1]
+	if m.cfg.AttentionPool {
+		return m.OpenPreprocessing(preprocess.SigLIP, h)
+	}
 	d := preprocess.Default(h, w)
 	if m.cfg.Stored != (Pair{}) {
 		d = dinov2Preprocess
-	} else if m.cfg.AttentionPool {
-		d.Filter, d.Source = preprocess.Bicubic, "default of SiglipImageProcessor"
 	}
-	pre, path := &d, filepath.Join(m.Dir, "preprocessor_config.json")
 	var timm struct {
 		Cfg json.RawMessage `json:"pretrained_cfg"`
 	}
-	text, err := os.ReadFile(path)
+	text, path, err := preprocess.ReadFolder(m.Dir)
+	if err != nil {
+		return err
+	}
+	pre := &d
 	switch {
-	case err == nil:
+	case text != nil:
 		m.Read(path)
 		pre, err = preprocess.ParseHuggingFace(text)
-	case !errors.Is(err, fs.ErrNotExist):
-		return err
 	case json.Unmarshal(config, &timm) == nil && len(timm.Cfg) > 0:
 		path = configPath
 		pre, err = preprocess.ParseTimm(config, h, w)
 	default:
-		err = nil
+		path = configPath
 	}
 	if err == nil {
 		err = m.cfg.fit(pre)

@@ -74,6 +74,9 @@ qkv_bias=false => model.safetensors: 6 tensors the model does not use: encoder.l
 preprocessor_config.json<[ => preprocessor_config.json: not readable
 preprocessor_config.json<{"size": 20} => preprocessor_config.json: preprocessing gives 20×20 pixels
 preprocessor_config.json<{"size": 31, "resample": 9} => preprocessor_config.json: preprocessing: resample 9 is not a filter
+preprocessor_config.json<{"size": 31, "resample": 4} => preprocessor_config.json: preprocessing: resample 4 is of Pillow alone
+preprocessor_config.json<{"size": 31, "do_flip_channel_order": true} => preprocessor_config.json: do_flip_channel_order true
+preprocessor_config.json<{"size": 31, "rescale_offset": true} => offset false, rescale_offset true
 preprocessor_config.json<{"size": 31, "image_mean": [1, 2]} => preprocessor_config.json: image_mean has 2 values
 model.safetensors<abc => model.safetensors: not a safetensors file
 @timm-plain

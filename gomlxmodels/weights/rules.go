@@ -92,7 +92,7 @@ func Match(set *Set, rules []Rule) error {
 		if t.strides != nil {
 			places[t.place()] = true
 		}
-		if want := r.tensorShape(); want != nil && !slices.Equal(t.Shape, want) {
+		if want := r.TensorShape(); want != nil && !slices.Equal(t.Shape, want) {
 			return fmt.Errorf("%s: tensor %q has shape %v, the configuration requires %v", t.File, r.Tensor, t.Shape,
 				want)
 		}
@@ -220,8 +220,8 @@ func Stream(scope *model.Scope, set *Set, rules []Rule, dtype dtypes.DType, h Ho
 	return nil
 }
 
-// tensorShape is the shape of the tensor in the file; nil = any.
-func (r Rule) tensorShape() []int {
+// TensorShape is the shape of the tensor in the file; nil = any.
+func (r Rule) TensorShape() []int {
 	if r.Shape == nil || r.Layers == 0 {
 		return r.Shape
 	}

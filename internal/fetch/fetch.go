@@ -91,7 +91,20 @@ func New(l Limits) (*Client, error) {
 	if l.Public {
 		transport = newPublicOnly(transport.(*http.Transport), dialer, proxy)
 	}
-	return &Client{limits: l, client: http.Client{Transport: &watching{stall: l.Stall, roundTripper: transport}}}, nil
+	return &Client{limits: l, client: http.Client{Transport: &watching{stall: l.Stall, roundTripper: transport},
+		CheckRedirect: redirect}}, nil
+}
+
+// redirect removes the secret of a request that is redirected to another scheme, host or port; net/http sends it to
+// other ports and to subdomains.
+func redirect(r *http.Request, via []*http.Request) error {
+	if len(via) >= 10 {
+		return errors.New("stopped after 10 redirects")
+	}
+	if from := via[0].URL; r.URL.Scheme != from.Scheme || r.URL.Host != from.Host {
+		r.Header.Del("Authorization")
+	}
+	return nil
 }
 
 // roundTripper is a transport whose idle connections can be closed.

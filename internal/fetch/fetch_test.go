@@ -108,6 +108,25 @@ func TestStall(t *testing.T) {
 	}
 }
 
+// TestRedirect: a secret is sent to the requested host and port alone.
+func TestRedirect(t *testing.T) {
+	secret := map[string]string{}
+	keep := func(w http.ResponseWriter, r *http.Request) { secret[r.URL.Path] = r.Header.Get("Authorization") }
+	other := answers(t, keep)
+	at := answers(t, func(w http.ResponseWriter, r *http.Request) {
+		switch keep(w, r); r.URL.Path {
+		case "/file.bin":
+			http.Redirect(w, r, "/same", http.StatusFound)
+		case "/same":
+			http.Redirect(w, r, other.JoinPath("..", "other").String(), http.StatusFound)
+		}
+	})
+	_, stop, err := client(t).Get(t.Context(), at, http.Header{"Authorization": {"Bearer geheim"}})
+	must.Do(t, err)
+	stop()
+	must.Equal(t, fmt.Sprint(secret), "map[/file.bin:Bearer geheim /other: /same:Bearer geheim]", "sent")
+}
+
 // TestDownloadGoesOn: what an attempt left is taken up, by another call as by a further attempt; a wrong file is
 // removed.
 func TestDownloadGoesOn(t *testing.T) {

@@ -27,6 +27,14 @@ SEED = 20210226
 SENTENCES = ["a cat", "", "cats on the sea on the sea on the sea by night", "Ŝ"]
 
 
+def cleaned(folder):
+    """Texts as open_clip cleans them before its own tokenizer, and before one of transformers."""
+    from open_clip.tokenizer import get_clean_fn
+
+    texts = ["Tom &amp;amp; Jerry&#39;s", "a  “quoted”\tﬁsh \n", "ΟΔΟΣ İ ＡＢＣ\u0085", "<b>&lt;3</b> &amp;amp;lt;", "A\u0301\x1b[1m b\u200b\ufeff"]
+    (folder / "cleaned.json").write_text(json.dumps({t: [get_clean_fn("lower")(t), get_clean_fn("whitespace")(t)] for t in texts}, indent=1))
+
+
 def shake(model, generator):
     """Random values in every parameter, so that none is at a start value that hides a mistake."""
     with torch.no_grad():
@@ -231,6 +239,7 @@ def main(root):
     folder, g = start("open-clip")
     tower = dict(width=16, layers=2, mlp_ratio=1.5)
     config_ = dict(embed_dim=12, quick_gelu=True, vision_cfg=dict(tower, image_size=16, patch_size=4, head_width=8), text_cfg=dict(tower, context_length=12, vocab_size=64, heads=4))
+    cleaned(folder)
     m = shake(open_clip.CLIP(**config_), g)
     m.visual.image_mean, m.visual.image_std = open_clip.OPENAI_DATASET_MEAN, open_clip.OPENAI_DATASET_STD
     save_for_hf(m, types.SimpleNamespace(save_pretrained=lambda _: None, tokenizer=types.SimpleNamespace(save_pretrained=lambda _: None)), config_, folder, safe_serialization=True)

@@ -4,7 +4,7 @@ and the numbers transformers' and timm's preprocessing give.
 
     python tools/pyref/preprocess.py gomlxmodels/preprocess/testdata
 
-Versions: Pillow 13.0.0, torch 2.15.0, torchvision 0.29.2, transformers 5.23.0, timm 1.0.31, numpy. Seed 7.
+Versions: Pillow 13.0.0, torch 2.15.0, torchvision 0.29.2, transformers 5.24.0, timm 1.0.31, numpy. Seed 7.
 """
 
 import json
@@ -17,7 +17,7 @@ import torch
 from PIL import Image, ImageFilter, ImageOps
 from safetensors.torch import save_file
 from timm.data import create_transform
-from transformers import Owlv2ImageProcessor, SamImageProcessor, ViTImageProcessor
+from transformers import CLIPImageProcessor, Owlv2ImageProcessor, SamImageProcessor, ViTImageProcessor
 from transformers.models.sam.image_processing_pil_sam import SamImageProcessorPil
 from transformers.models.vit.image_processing_pil_vit import ViTImageProcessorPil
 
@@ -136,14 +136,18 @@ def pipelines(root):
         "hf-bicubic": dict(size={"height": 24, "width": 32}, resample=3, image_mean=mean, image_std=std),
         "hf-shortest-crop": dict(size={"shortest_edge": 28}, do_center_crop=True, crop_size={"height": 24, "width": 24}, resample=3),
         "hf-pad": dict(size={"shortest_edge": 20}, do_center_crop=True, crop_size={"height": 25, "width": 25}),
+        "hf-lanczos": dict(size={"height": 24, "width": 32}, resample=1),
         "hf-plain": dict(size={"height": 24, "width": 24}, do_rescale=False, do_normalize=False),
     }
     for name, kw in hf.items():
         slow, fast = ViTImageProcessorPil(**kw), ViTImageProcessor(**kw)
         config = json.loads(slow.to_json_string())
         keep(name, config, lambda p: slow(p, return_tensors="pt").pixel_values[0])
-        if name != "hf-pad":  # where the crop is larger than the picture by an odd number the two differ by a pixel's shift
-            keep(name + "-torchvision", config, lambda p: fast(p, return_tensors="pt").pixel_values[0])
+        keep(name + "-torchvision", config, lambda p: fast(p, return_tensors="pt").pixel_values[0])
+    # CLIP's of older folders: an integer is the shortest edge, what is missing is the class's
+    config = dict(feature_extractor_type="CLIPFeatureExtractor", size=28, crop_size=24)
+    fast = CLIPImageProcessor(size=28, crop_size=24)
+    keep("hf-clip-torchvision", config, lambda p: fast(p, return_tensors="pt").pixel_values[0])
     # SAM's: the longer side to a size, then zeros right and below; oblong, so that both directions are padded
     kw = dict(size={"longest_edge": 30}, pad_size={"height": 32, "width": 36})
     slow, fast = SamImageProcessorPil(**kw), SamImageProcessor(**kw)

@@ -77,7 +77,7 @@ func startTexts[M stage.Loaded, E any](o opening, a about, load func(compute.Bac
 	if err != nil {
 		return nil, err
 	}
-	a.batch = textBatch
+	a.batch, a.parameters = textBatch, append(a.parameters, tokenizers.Version)
 	a.needs = []table.ColumnSpec{{Name: "id", Kind: table.KindText}, {Name: column, Kind: table.KindText}}
 	a.key = func(row stage.Row, _ bool) string {
 		if row.Text(column) == "" && stage.Absent(row) {

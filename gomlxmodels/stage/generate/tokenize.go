@@ -16,7 +16,7 @@ import (
 )
 
 func init() {
-	stage.Register(stage.Stage{Name: gomlxmodels.TokenizeOp, Version: 1, Open: openTokenizer})
+	stage.Register(stage.Stage{Name: gomlxmodels.TokenizeOp, Version: tokenizers.Version, Open: openTokenizer})
 }
 
 // tokenizeWorker counts what becomes of prompts before a generator sees them. It needs no device.

@@ -45,8 +45,11 @@ func openJudge(s settings) (*judge, error) {
 	if err != nil {
 		return nil, err
 	}
-	j.contents, err = hub.Digest(s.env, name, slices.Concat(j.model.Files(), j.tokenizer.Files()),
-		j.model.Preprocess())
+	values := []any{j.model.Preprocess()}
+	if clip.IsOpenCLIP(dir) { // whose texts were not cleaned in version 1
+		values = append(values, tokenizers.Version)
+	}
+	j.contents, err = hub.Digest(s.env, name, slices.Concat(j.model.Files(), j.tokenizer.Files()), values...)
 	return j, err
 }
 

@@ -1,7 +1,9 @@
-package dallemini
+// Package ftfy repairs texts as the Python library of that name does.
+package ftfy
 
 import (
 	"fmt"
+	"html"
 	"regexp"
 	"strings"
 
@@ -25,9 +27,13 @@ var (
 		"ﬅ", "ſt", "ﬆ", "st", "\u3000", " ")
 )
 
-// repair returns a text as ftfy's fix_text does, but for garbled text, which is an error: straight quotes, no ligatures
-// of Latin letters, letters of normal width, no control characters, in NFC.
-func repair(text string) (string, error) {
+// FixText returns a text as fix_text does, but for garbled text, which is an error: without HTML's entities where it
+// has no tags, with straight quotes, no ligatures of Latin letters, letters of normal width, no control characters, in
+// NFC.
+func FixText(text string) (string, error) {
+	if !strings.Contains(text, "<") {
+		text = html.UnescapeString(text)
+	}
 	if garbled.MatchString(text) {
 		return "", fmt.Errorf("%.40q was decoded with the wrong encoding (UTF-8 as Latin-1). Fix: encode the table in "+
 			"UTF-8", text)
