@@ -122,7 +122,7 @@ func ByModel(generators []string, of func(generator string) datasets.Table) data
 	var all []datasets.Table
 	for i, g := range generators {
 		t := of(g)
-		if !Has(t, "model") {
+		if !Has(t, "model") && !datasets.Extend(t).IsOpen() {
 			t = t.With("model", ModelName(g))
 		}
 		for k := range i {

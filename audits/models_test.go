@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"antipode/audits"
 	"antipode/audits/cococrola"
 	"antipode/audits/dig"
 	"antipode/audits/entigen"
@@ -55,6 +56,9 @@ func TestModels(t *testing.T) {
 
 // Generators of one name cannot be told apart.
 func TestGeneratorNames(t *testing.T) {
+	open := datasets.Extend(datasets.FromRows([]map[string]any{{"id": "a"}})).Open().Table
+	named := audits.ByModel([]string{"g"}, func(string) datasets.Table { return open })
+	must.True(t, !audits.Has(named, "model"), "a table that may name its models gets other names")
 	for _, table := range map[string]datasets.Table{
 		"cococrola": cococrola.Audit{Generator: "a,a"}.Images(),
 		"dig":       dig.Audit{Generator: "x/a,y/a"}.Images(dig.Original),
