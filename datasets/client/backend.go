@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -443,6 +444,14 @@ func (b *Backend) Run(ctx context.Context, req Request, progress func(table.Prog
 	}
 }
 
+// replaced returns the error of a request before which the backend was replaced, by that of another build or by none.
+func (b *Backend) replaced(ctx context.Context) error {
+	if binary, err := Binary(b.Home); err == nil && !b.serves(ctx, binary) {
+		return &table.Error{Code: table.CodeBusy, Message: "the backend was replaced"}
+	}
+	return nil
+}
+
 func (b *Backend) once(ctx context.Context, r Request, progress func(table.Progress)) (*Result, error) {
 	if r.Plan != nil && r.Secrets == nil { // the backend's environment may not contain them
 		r.Secrets = map[string]string{}
@@ -454,10 +463,7 @@ func (b *Backend) once(ctx context.Context, r Request, progress func(table.Progr
 	}
 	if len(r.Secrets) > 0 {
 		err := b.verifyRunning()
-		if binary, binErr := Binary(b.Home); binErr == nil && !b.serves(ctx, binary) { // another build's meanwhile
-			return nil, &table.Error{Code: table.CodeBusy, Message: "the backend was replaced"}
-		}
-		if err != nil {
+		if err := cmp.Or(b.replaced(ctx), err); err != nil {
 			return nil, err
 		}
 	}
@@ -469,6 +475,9 @@ func (b *Backend) once(ctx context.Context, r Request, progress func(table.Progr
 	defer silent.Stop()
 	_, in, err := b.send(ctx, "POST", "/v1/run", body)
 	if err != nil {
+		if dial := (*net.OpError)(nil); errors.As(err, &dial) && dial.Op == "dial" { // it was not asked
+			return nil, cmp.Or(b.replaced(ctx), errDied)
+		}
 		return nil, errDied
 	}
 	defer in.Close()
