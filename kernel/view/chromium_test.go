@@ -85,7 +85,8 @@ func TestChromium(t *testing.T) {
 	}
 	search("SECRET")
 	b.Wait("document.getElementById('count').textContent === '0 of 4 rows'") // what is masked is not found
-	b.Press("1")                                                             // the image that had the focus is not shown, so that no other is tagged
+	// the image that had the focus is not shown, so that no other is tagged
+	b.Press("1")
 	b.Wait("document.getElementById('message').textContent === 'Select images first.'")
 	search("Ｃ")
 	b.Wait("document.getElementById('count').textContent.startsWith('2 of 4')") // c, refused, and the hostile texts
