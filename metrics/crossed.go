@@ -33,7 +33,7 @@ type varianceComponentsRow struct {
 var (
 	crossedInputs      = []Input{{Role: "in", About: "a row for each value: an image, or an answer of a rater"}}
 	varianceComponents = Define(Definition[CrossedOptions, varianceComponentsRow]{
-		Name: "variance-components", Version: 1,
+		Name: "variance-components", Version: 2,
 		Title: "how much of the variance is due to group, template, seed, rater, and to pairs of them",
 		Unit:  "the values', squared", Range: "[0, ∞)", Direction: "none",
 		Citation: "Koch, Technometrics 10, 1968; Searle, Casella and McCulloch, Variance Components, 1992",

@@ -42,7 +42,7 @@ var inStudy = []datasets.Input{
 
 var claims = datasets.Define(datasets.Operation[ClaimOptions, claimRow]{
 	Name: "indictti-claims", Title: "the findings of IndicTTI as expectations of a new run: pass, FAIL or undecided",
-	Version: 2, Citation: citation + ", section 6 and supplement", Inputs: inStudy,
+	Version: 3, Citation: citation + ", section 6 and supplement", Inputs: inStudy,
 	Compute: func(_ context.Context, call *datasets.Call, o ClaimOptions) (out []claimRow, err error) {
 		s, err := readLabeled(call, "scores", o.Labels)
 		if err != nil {

@@ -21,7 +21,7 @@ type ValueTables struct {
 
 var studyValues = datasets.Define(datasets.Operation[ClaimOptions, metrics.ValueRow]{
 	Name: "indictti-values", Title: "the values of IndicTTI's tables and claims, from the scores of a run",
-	Version: 3, Citation: tableCitation, // 2 knew no undecided claims
+	Version: 4, Citation: tableCitation, // 2 knew no undecided claims
 	Inputs: []datasets.Input{
 		{Role: "complete", Columns: inStudy[0].Columns, About: inStudy[0].About + ", on the complete sets"},
 		{Role: "common", Columns: inStudy[0].Columns, About: "the same on the common set"}, inStudy[1],

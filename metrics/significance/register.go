@@ -54,7 +54,7 @@ type testRow struct {
 var permutationTest = metrics.Define(metrics.Definition[TestOptions, testRow]{
 	Name: "permutation-test", Title: "whether the means of two groups differ by chance, with corrections and " +
 		"effect sizes",
-	Version: 2, Unit: "probability", Range: "(0, 1]", Direction: "lower is less likely by chance",
+	Version: 3, Unit: "probability", Range: "(0, 1]", Direction: "lower is less likely by chance",
 	Citation: "Fisher, The Design of Experiments, 1935; Holm 1979; Benjamini and Hochberg 1995",
 	Inputs:   input, Compute: permutation,
 })

@@ -182,6 +182,9 @@ func checkOutput(o output) (problems []string) {
 		say("its text holds %q, a timing or a bar, which would differ in the next run: report progress through "+
 			"datasets/cell", found)
 	}
+	if strings.Contains(visible, "ended unexpectedly") {
+		say("its text says that the backend ended: run the notebook again")
+	}
 	return problems
 }
 
