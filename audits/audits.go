@@ -30,6 +30,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"antipode/datasets"
 	"antipode/datasets/table"
@@ -49,16 +50,29 @@ func Images(part string, builtIn datasets.Table, sets ...Set) datasets.Table {
 	if at := slices.IndexFunc(sets, func(s Set) bool { return s.Name == name }); at >= 0 {
 		return sets[at].Images(dir)
 	}
-	if part == "" && len(builtIn.Columns()) > 0 {
-		return builtIn
-	}
-	return Existing(part)
+	return Existing(part, datasets.ImagesOptions{Default: builtIn})
 }
+
+// settled are the columns of files by their plan and state: the methods of an audit need them again and again.
+var settled sync.Map
 
 // Existing returns the table of a file or folder that a part names, with all columns that it has: an audit adds those
 // that are missing.
 func Existing(part string, options ...datasets.ImagesOptions) datasets.Table {
-	return datasets.Extend(datasets.Images(part, options...)).Settled().Table
+	t := datasets.Extend(datasets.Images(part, options...))
+	plan, err := t.Plan()
+	info, statErr := os.Stat(part)
+	if err != nil || statErr != nil || !t.IsOpen() { // an object, whose state is not known, is asked each time
+		return t.Settled().Table
+	}
+	key := fmt.Sprint(plan.Digest(), " ", info.Size(), info.ModTime())
+	if columns, known := settled.Load(key); known {
+		return t.Settled(columns.([]table.ColumnSpec)...).Table
+	}
+	if t = t.Settled(); t.Err() == nil {
+		settled.Store(key, t.Columns())
+	}
+	return t.Table
 }
 
 // Asked returns the model that answers questions in a judge's name, ask:MODEL.

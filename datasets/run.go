@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -137,10 +138,14 @@ func (t Table) prepare(ctx context.Context, req client.Request) (client.Executor
 	return exec, req, err
 }
 
-// Settled returns the table with the columns that it has when it runs, for which the source of an open one is read. A
-// table that cannot be read is in error.
-func (a Author) Settled() Author {
+// Settled returns the table with the columns that it has when it runs, for which the source of an open one is read,
+// unless they are given. A table that cannot be read is in error.
+func (a Author) Settled(columns ...table.ColumnSpec) Author {
 	if !a.open || a.err != nil {
+		return a
+	}
+	if columns != nil {
+		a.columns, a.open = slices.Clone(columns), false
 		return a
 	}
 	ctx, stop := cell.Context()

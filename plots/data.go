@@ -120,24 +120,30 @@ func names(f *datasets.Frame, column string) ([]string, error) {
 	if c.Kind != table.KindText && c.Kind != table.KindNumber {
 		return nil, fmt.Errorf("column %q holds %s values; names need text or numbers", column, c.Kind)
 	}
+	label := func(row int) string { return operation.LabelOf(c, row) }
+	if c.Kind == table.KindNumber && told(c) {
+		label = c.Cell
+	}
 	out := make([]string, f.Len())
-	short, of := true, map[string]string{} // numbers by what a cell shows of them
 	for i := range out {
-		label := operation.LabelOf(c, i)
-		if first, known := of[c.Cell(i)]; known && first != label && c.Kind == table.KindNumber {
-			short = false
-		}
-		of[c.Cell(i)] = label
-		if out[i] = letters.OneLine(label); out[i] == "" {
+		if out[i] = letters.OneLine(label(i)); out[i] == "" {
 			out[i] = "(none)"
 		}
 	}
-	for i := range out {
-		if short && c.Kind == table.KindNumber && !c.Missing(i) {
-			out[i] = letters.OneLine(c.Cell(i))
-		}
-	}
 	return out, nil
+}
+
+// told reports whether the six digits of cells tell the numbers of a column apart.
+func told(c *table.Column) bool {
+	of := map[string]float64{}
+	for row, v := range c.Numbers {
+		cell := c.Cell(row)
+		if first, known := of[cell]; known && first != v && v == v {
+			return false
+		}
+		of[cell] = v
+	}
+	return true
 }
 
 // optional is names, or the empty name in every row for column "".

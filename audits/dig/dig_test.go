@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"antipode/audits"
 	"antipode/audits/dig"
 	"antipode/datasets"
 	"antipode/datasets/digin"
@@ -201,6 +202,8 @@ func TestTable(t *testing.T) {
 		must.EqualSlices(t, testengine.Rows(t, "one object", one).Texts("outcome"),
 			[]string{"ok", "ok", "flagged"}, table)
 	}
+	must.Get(datasets.Images(table).With("more", 1).SaveE(t.Context(), parquet))(t)
+	must.True(t, audits.Has(audits.Existing(parquet), "more"), "a file that has changed has its former columns")
 	a := dig.Audit{Photos: "geode:" + dir, Generator: table, Tags: tags}
 	shares := testengine.Rows(t, "tags", a.TagShares())
 	if shares.Len() != 1 || shares.Numbers("share")[0] != 0.5 || shares.Numbers("n_inspected")[0] != 2 {

@@ -62,12 +62,7 @@ func (o *opener) config() (class, kind string, err error) {
 		Class string `json:"tokenizer_class"`
 		Type  string `json:"model_type"`
 	}
-	n := len(o.files)
 	err = o.object("config.json", &config)
-	if o.configRead {
-		o.files = o.files[:n]
-	}
-	o.configRead = true
 	return config.Class, config.Type, err
 }
 

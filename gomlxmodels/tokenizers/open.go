@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // settings are what tokenizer_config.json and special_tokens_map.json say.
@@ -74,9 +75,8 @@ const maxFile = 256 << 20
 
 // opener reads the files of a folder and remembers which.
 type opener struct {
-	dir        string
-	files      []string
-	configRead bool // config.json is among them, where it is there
+	dir   string
+	files []string
 }
 
 func (o *opener) read(name string) ([]byte, error) {
@@ -89,7 +89,7 @@ func (o *opener) read(name string) ([]byte, error) {
 		return nil, fmt.Errorf("%d bytes are more than a tokenizer's file has (%d)", stat.Size(), maxFile)
 	}
 	text, err := os.ReadFile(path)
-	if err == nil {
+	if err == nil && !slices.Contains(o.files, path) {
 		o.files = append(o.files, path)
 	}
 	return text, err

@@ -83,7 +83,11 @@ func Pieces(n, piece, workers int, do func(worker, from, to int)) {
 	var wait Group
 	for w := range min(workers, (n+piece-1)/piece) {
 		wait.Go(func() {
-			for from := int(next.Add(int64(piece))) - piece; from < n; from = int(next.Add(int64(piece))) - piece {
+			for {
+				from := int(next.Add(int64(piece))) - piece
+				if from >= n {
+					return
+				}
 				do(w, from, min(from+piece, n))
 			}
 		})

@@ -141,8 +141,7 @@ func components(c table.Column) []table.Column {
 // joined is the table of pairs of rows, and the name of its first image column: the columns of a, filled from b where a
 // has no row; the images of b; texts and numbers of b where one differs; changed; and the distance of a vector that
 // both have.
-func joined(a, b *table.Frame, pairs [][2]int, vector string) (out *table.Frame, image string,
-	err error) {
+func joined(a, b *table.Frame, pairs [][2]int, vector string) (out *table.Frame, image string, err error) {
 	out = table.NewFrame(a.Specs())
 	var images, others []string
 	for i, c := range a.Columns {

@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	"antipode/datasets"
 	"antipode/datasets/seegull"
 	"antipode/datasets/table"
 	"antipode/metrics"
+	"antipode/metrics/internal/tabular"
 )
 
 // CaptionAttributeOptions are the options of [CaptionAttributes].
@@ -109,17 +109,15 @@ var captionAttributes = listing(metrics.Definition[CaptionAttributeOptions, capt
 
 // readFacts returns the facts of a pair; a pair that the frame lacks has those of its attribute alone.
 func readFacts(f *table.Frame) func(identity, attribute string) facts {
-	var columns [6][]float64
+	var of [6]func(row int) float64
 	for k, name := range []string{"na_stereo", "region_stereo", "offensiveness", "score_asia", "score_europe",
 		"score_na"} {
-		if columns[k] = f.Numbers(name); columns[k] == nil {
-			columns[k] = slices.Repeat([]float64{math.NaN()}, f.Len())
-		}
+		of[k] = tabular.NumberOf(f, name)
 	}
 	pairs, single := map[[2]string]facts{}, map[string]facts{}
 	identities := f.Texts("identity")
 	for i, a := range f.Texts("attribute") {
-		v := facts{columns[0][i], columns[1][i], columns[2][i], columns[3][i], columns[4][i], columns[5][i]}
+		v := facts{of[0](i), of[1](i), of[2](i), of[3](i), of[4](i), of[5](i)}
 		single[a] = v
 		if identities != nil {
 			pair := [2]string{identities[i], a}
